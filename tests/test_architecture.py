@@ -24,6 +24,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "data_folder": {"keys"},
     "urls": {"web", "worker"},
     "wsgi": {"checks", "data_folder", "worker"},
+    # What all who serve pages do first.
+    "gathering": set(),
     # What the commands of all packages share.
     "commands": set(),
     # Plain packages.
@@ -45,11 +47,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "web": {
         *("worker", "batches", "teams", "prompts", "cloudflare", "exports", "processes"),
-        *("security_log", "pictures", "commands"),
+        *("security_log", "pictures", "commands", "gathering"),
     },
     "backup": {"worker", "batches", "teams", "keys", "commands"},
     "doctor": {"worker", "batches", "teams", "prompts", "cloudflare", "commands"},
-    "up": {"worker", "teams", "checks", "data_folder", "processes"},
+    "up": {"worker", "teams", "checks", "data_folder", "gathering", "processes"},
     # It kills the product, and lets the doctor look.
     "chaos": {
         *("doctor", "worker", "batches", "cloudflare", "teams", "prompts", "processes", "sandbox"),

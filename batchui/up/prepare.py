@@ -5,18 +5,15 @@ the last start.
 """
 
 import fcntl
-import hashlib
-import os
-from pathlib import Path
 from typing import IO
 
 from django.conf import settings
-from django.contrib.staticfiles.finders import get_finders
 from django.core.checks import CheckMessage, run_checks
 from django.core.management import call_command
 from django.db import DatabaseError, connection, connections
 
 from batchui import checks, data_folder
+from batchui.gathering import gather_static_files
 from batchui.teams.invitations import first_administrator_token
 from batchui.up.errors import CannotStart
 from batchui.up.ports import sandbox_address
@@ -87,35 +84,6 @@ def prepare_database(*, restored: bool = False) -> None:
         raise CannotStart(f"The database could not be brought up to date: {reason}") from None
     finally:
         connections.close_all()
-
-
-def gather_static_files() -> None:
-    """Run collectstatic, unless the files are the same as the last time.
-
-    All who run this copy of batchui, each with a data folder of their own, share the gathered
-    files. One gathers and the others wait for it: a server sends of a file as many bytes as it had
-    when the server began, and would cut one short that another `up` is still writing.
-    """
-    root = Path(settings.STATIC_ROOT)
-    root.mkdir(parents=True, exist_ok=True)
-    stamp = root / ".gathered"
-    with (root / ".gathering").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        fingerprint = static_fingerprint()
-        if stamp.exists() and stamp.read_text() == fingerprint:
-            return
-        call_command("collectstatic", interactive=False, verbosity=0)
-        stamp.write_text(fingerprint)
-
-
-def static_fingerprint() -> str:
-    """A digest of every static file's path, size and time of change."""
-    digest = hashlib.sha256(settings.STORAGES["staticfiles"]["BACKEND"].encode())
-    for finder in get_finders():
-        for path, storage in finder.list([]):
-            facts = os.stat(storage.path(path))
-            digest.update(f"{path}\0{facts.st_size}\0{facts.st_mtime_ns}\n".encode())
-    return digest.hexdigest()
 
 
 def locks() -> list[int]:

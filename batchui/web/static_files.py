@@ -9,7 +9,10 @@ A page that htmx puts in the place of another keeps the files of the first. So w
 button of a page by a whole page, and no redirect, must not need more of them than that page.
 """
 
+import os
+import secrets
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,7 @@ from django.contrib.staticfiles.storage import staticfiles_storage
 from django.core.files.base import ContentFile
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+from whitenoise.compress import Compressor
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 from zopfli import gzip as zopfli
 
@@ -64,17 +68,41 @@ class JoinedStaticFilesStorage(CompressedManifestStaticFilesStorage):  # type: i
     Raises KeyError, with its name, for a missing piece.
     """
 
+    _replaces = False
+
     def post_process(
         self, paths: dict[str, Any], dry_run: bool = False, **options: Any
     ) -> Iterator[Any]:
         """As in the parent class. `paths`: collected file -> its storage, and its path there."""
         if not dry_run:
             for name, pieces in JOINED.items():
-                self.delete(name)
                 content = joined(name, {piece: _read(*paths[piece]) for piece in pieces})
-                self.save(name, ContentFile(content.encode()))
+                self._save(name, ContentFile(content.encode()))
                 paths[name] = (self, name)
-        yield from super().post_process(paths, dry_run=dry_run, **options)
+        self._replaces = True
+        try:
+            yield from super().post_process(paths, dry_run=dry_run, **options)
+        finally:
+            self._replaces = False
+
+    def delete(self, name: str) -> None:
+        """As in the parent class; but a file that is about to be saved again stays until then."""
+        if not self._replaces:
+            super().delete(name)
+
+    def _save(self, name: str, content: Any) -> str:
+        """Save a file in one step: a server may be sending it, and has its size."""
+        path = Path(self.path(name))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as new:
+            new.write_bytes(b"".join(content.chunks()))
+            if self.file_permissions_mode is not None:
+                new.chmod(self.file_permissions_mode)
+        return name
+
+    def create_compressor(self, **options: Any) -> Compressor:
+        """As in the parent class."""
+        return _Compressor(**options)
 
     def compress_files(self, paths: set[str]) -> Iterator[tuple[str, str]]:
         """As in the parent class, with less in the files that pages link: see `_compress`."""
@@ -83,6 +111,29 @@ class JoinedStaticFilesStorage(CompressedManifestStaticFilesStorage):  # type: i
         for name in linked:
             for compressed in _compress(Path(self.path(name))):
                 yield name, f"{name}{compressed.suffix}"
+
+
+class _Compressor(Compressor):  # type: ignore[misc]
+    """Compresses the files that no page links alone."""
+
+    def write_data(self, path: str, data: bytes, suffix: str, stat_result: os.stat_result) -> str:
+        """As in the parent class, in one step."""
+        written = Path(f"{path}{suffix}")
+        with replacing(written) as new:
+            new.write_bytes(data)
+            os.utime(new, (stat_result.st_atime, stat_result.st_mtime))
+        return str(written)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A new file beside this one, which takes its place once the block has written it."""
+    new = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    try:
+        yield new
+        new.replace(path)
+    finally:
+        new.unlink(missing_ok=True)
 
 
 class ShortHeadsMiddleware:
@@ -109,7 +160,8 @@ def _compress(file: Path) -> Iterator[Path]:
     gzipped = zopfli.compress(content, numiterations=_ITERATIONS)
     for kind, compressed in (("br", brotli.compress(content)), ("gz", gzipped)):
         written = file.with_name(f"{file.name}.{kind}")
-        written.write_bytes(compressed)
+        with replacing(written) as new:
+            new.write_bytes(compressed)
         yield written
 
 

@@ -5,9 +5,7 @@ import re
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -241,25 +239,3 @@ def test_a_second_start_on_one_data_folder_is_refused(settings: Any, tmp_path: P
         prepare.refuse_second_start()
     assert refused.value.status == 2
     prepare._locks.pop().close()
-
-
-def test_of_those_who_start_at_once_one_gathers_the_static_files_and_the_others_wait(
-    monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path
-) -> None:
-    settings.STATIC_ROOT = tmp_path / "gathered"
-    file = settings.STATIC_ROOT / "batchui.js"
-
-    def gather(command: str, **_: Any) -> None:
-        assert command == "collectstatic"
-        file.touch(exist_ok=False)
-        time.sleep(0.2)
-        file.write_text("whole")
-
-    def gathered() -> str:
-        prepare.gather_static_files()
-        return file.read_text()
-
-    monkeypatch.setattr(prepare, "call_command", gather)
-    with ThreadPoolExecutor() as pool:
-        starts = [pool.submit(gathered) for _ in range(3)]
-    assert [one.result() for one in starts] == ["whole"] * 3

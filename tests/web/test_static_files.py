@@ -3,7 +3,9 @@
 import gzip
 import re
 import sys
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -150,6 +152,28 @@ def test_gathering_again_follows_a_change(collected: Path, settings: Any) -> Non
         call_command("collectstatic", interactive=False, verbosity=0)
     assert (collected / "batchui.js").read_text().count("\nwindow.changed=1;\n") == 1
     assert staticfiles_storage.url("batchui.js") != before
+
+
+def test_a_server_finds_every_file_whole_while_they_are_gathered_again(collected: Path) -> None:
+    """Other processes send them: one that is cut short would leave a page without its styles."""
+    sizes = {path: path.stat().st_size for path in collected.rglob("*.*") if path.is_file()}
+    linked = {path: size for path, size in sizes.items() if "batchui" in path.name}
+    wrong: set[str] = set()
+    ended = threading.Event()
+
+    def look() -> None:
+        while not ended.is_set():
+            for path, size in linked.items():
+                if not path.exists() or path.stat().st_size != size:
+                    wrong.add(path.name)
+
+    with ThreadPoolExecutor(1) as pool:
+        looking = pool.submit(look)
+        call_command("collectstatic", interactive=False, verbosity=0)
+        ended.set()
+        looking.result()
+    assert wrong == set()
+    assert {path for path in collected.rglob("*.*") if path.is_file()} == set(sizes)
 
 
 PIECES = [f"/static/{piece}" for name in ("batchui.css", "batchui.js") for piece in JOINED[name]]

@@ -10,6 +10,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from batchui.commands import ExactCommand
+from batchui.gathering import gather_static_files
 from batchui.processes.web_server import web_server
 from batchui.worker.database import why_not_ready
 
@@ -28,7 +29,7 @@ class Command(ExactCommand):
         if problem := why_not_ready():
             raise CommandError(f"{problem} `manage.py migrate` prepares the database alone.")
         call_command("check", databases=["default"])
-        call_command("collectstatic", interactive=False, verbosity=0)
+        gather_static_files()
         server = web_server(
             sys.executable,
             root=settings.BASE_DIR,
