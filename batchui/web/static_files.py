@@ -86,7 +86,7 @@ class JoinedStaticFilesStorage(CompressedManifestStaticFilesStorage):  # type: i
             self._replaces = False
 
     def delete(self, name: str) -> None:
-        """As in the parent class; but a file that is about to be saved again stays until then."""
+        """As in the parent class; but a file that may be saved again stays until it is."""
         if not self._replaces:
             super().delete(name)
 

@@ -1,11 +1,11 @@
 """A stylesheet and few scripts are served, joined by `collectstatic`; tests link the pieces."""
 
 import gzip
+import os
 import re
 import sys
-import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -13,6 +13,7 @@ from urllib.parse import unquote
 import brotli
 import pytest
 from django.contrib.staticfiles.storage import staticfiles_storage
+from django.core.files.storage import FileSystemStorage
 from django.core.management import call_command
 from django.test import Client
 from django.test.utils import override_settings
@@ -154,26 +155,25 @@ def test_gathering_again_follows_a_change(collected: Path, settings: Any) -> Non
     assert staticfiles_storage.url("batchui.js") != before
 
 
-def test_a_server_finds_every_file_whole_while_they_are_gathered_again(collected: Path) -> None:
+def test_no_file_that_pages_link_is_gone_or_half_written_while_they_are_gathered_again(
+    collected: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Other processes send them: one that is cut short would leave a page without its styles."""
-    sizes = {path: path.stat().st_size for path in collected.rglob("*.*") if path.is_file()}
-    linked = {path: size for path, size in sizes.items() if "batchui" in path.name}
-    wrong: set[str] = set()
-    ended = threading.Event()
-
-    def look() -> None:
-        while not ended.is_set():
-            for path, size in linked.items():
-                if not path.exists() or path.stat().st_size != size:
-                    wrong.add(path.name)
-
-    with ThreadPoolExecutor(1) as pool:
-        looking = pool.submit(look)
+    hashed = [path for path in collected.rglob("*.*") if re.search(r"\.[0-9a-f]{12}\.", path.name)]
+    assert {path.suffix for path in hashed} >= {".css", ".js", ".br", ".gz", ".svg"}
+    deleted: list[str] = []
+    monkeypatch.setattr(FileSystemStorage, "delete", lambda _, name: deleted.append(name))
+    with ExitStack() as held:
+        # Open, so that no other file gets the number of one that was replaced.
+        before = {path: os.fstat(held.enter_context(path.open("rb")).fileno()) for path in hashed}
         call_command("collectstatic", interactive=False, verbosity=0)
-        ended.set()
-        looking.result()
-    assert wrong == set()
-    assert {path for path in collected.rglob("*.*") if path.is_file()} == set(sizes)
+        after = {path: path.stat() for path in hashed}
+    assert deleted == []
+    for path, old in before.items():
+        is_the_same = after[path].st_ino == old.st_ino
+        assert not is_the_same or after[path].st_ctime_ns == old.st_ctime_ns, path
+        assert (after[path].st_size, after[path].st_mode) == (old.st_size, old.st_mode), path
+    assert not list(collected.rglob(".*"))
 
 
 PIECES = [f"/static/{piece}" for name in ("batchui.css", "batchui.js") for piece in JOINED[name]]
