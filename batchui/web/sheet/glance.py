@@ -90,8 +90,7 @@ def glance(request: MemberRequest, batch: Batch) -> HttpResponse:
         "glance_values": values_expected(batch),
         "are_numbers": are_numbers,
         "pictures": pictures,
-        # The lengths of texts alone are not worth the room above the sheet.
-        "is_worth_room": any(picture.unit != WORDS for picture in pictures),
+        "is_worth_room": has_typed_answers(batch) or any(one.unit != WORDS for one in pictures),
         "is_whole": found.is_whole,
         "width": WIDTH,
         "height": HEIGHT,
@@ -107,6 +106,11 @@ def values_expected(batch: Batch) -> int:
     wanted = batch.ask.answer_columns
     choices = [len(one.choices) or (2 if one.kind == "yes_no" else VALUES_SHOWN) for one in wanted]
     return min(VALUES_SHOWN, max(choices, default=VALUES_SHOWN))
+
+
+def has_typed_answers(batch: Batch) -> bool:
+    """Whether a column has more than texts: their lengths alone are not worth the room."""
+    return any(one.kind != "text" for one in batch.ask.answer_columns)
 
 
 def _picture(field: FieldGlance) -> Picture:

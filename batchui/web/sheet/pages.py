@@ -14,7 +14,7 @@ from batchui.web.members import MemberRequest, member_required
 from batchui.web.sheet.attention import attention_context
 from batchui.web.sheet.chips import chips_context
 from batchui.web.sheet.gaps import gaps_of
-from batchui.web.sheet.glance import values_expected
+from batchui.web.sheet.glance import has_typed_answers, values_expected
 from batchui.web.sheet.grid import grid_of
 from batchui.web.sheet.live import live_context, live_counts, watched_of
 from batchui.web.sheet.panel import reply_context, row_context
@@ -127,7 +127,7 @@ def _sheet(
         "row_query": view.query(page=1),
         "watched": watched_of(batch, view, grid),
         "glance_values": values_expected(batch),
-        "has_typed_answers": any(one.kind != "text" for one in batch.ask.answer_columns),
+        "has_typed_answers": has_typed_answers(batch),
         **chips_context(batch, view),
         **search_context(batch, view),
     } | (more or {})

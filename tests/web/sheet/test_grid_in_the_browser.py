@@ -8,7 +8,7 @@ import pytest
 from batchui.batches.models import Batch
 from batchui.teams.models import Team, User
 from batchui.web.sheet import grid
-from tests.batches.sheet.made import FORM, made, yes
+from tests.batches.sheet.made import FORM, made, no, yes
 from tests.web.test_people_in_the_browser import NewPage, new_page
 from tests.web.test_people_pages_are_accessible import sticks_out
 
@@ -298,6 +298,7 @@ def tones(team: Team) -> Batch:
 
 CHOICES = [{"name": "tone", "kind": "one_of", "choices": ["good", "bad", "mixed"], "meaning": ""}]
 TEXTS = [*CHOICES, {"name": "why", "kind": "text", "choices": [], "meaning": ""}]
+MANY: Any = [CHOICES[0] | {"choices": ["good", "bad", "mixed", "odd", "mild", "none"]}]
 NUMBERS = [{"name": "stars", "kind": "number", "choices": [], "meaning": ""}]
 
 
@@ -310,14 +311,17 @@ NUMBERS = [{"name": "stars", "kind": "number", "choices": [], "meaning": ""}]
         (TEXTS, [{"tone": "good", "why": "Too short."}], 350),
         (NUMBERS, [{"stars": number} for number in range(60)], 350),
         (NUMBERS, [{"stars": 3}], 350),
+        (MANY, [{"tone": tone} for tone in MANY[0]["choices"]], 350),
+        (CHOICES, [], 330),
     ],
-    ids=["choices", "one choice", "lengths", "one length", "numbers", "one number"],
+    ids=["choices", "one", "lengths", "one length", "numbers", "one number", "many", "none"],
 )
 def test_rows_begin_high_and_do_not_move_when_the_pictures_come(
     columns: list[Any], answers: list[Any], highest: int, page: "Page", team: Team
 ) -> None:
     """Whoever clicks a row meanwhile hits that one."""
-    batch = made(team, [yes(one) for one in answers], answer_columns=columns, status="finished")
+    outcomes = [yes(one) for one in answers] or [no("failed", "Gate 3 is shut.")]
+    batch = made(team, outcomes, answer_columns=columns, status="finished")
     page.set_viewport_size({"width": 1440, "height": 900})
     held: list[Any] = []
     page.route("**/glance/", lambda route: held.append(route))
