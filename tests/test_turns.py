@@ -19,10 +19,19 @@ def test_each_has_a_turn_and_all_about_as_many() -> None:
 
 def test_all_have_it_where_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("BATCHUI_ALL_TURNS", raising=False)
-    assert turns.turn(3) in (None, 0, 1, 2)
     monkeypatch.setenv("BATCHUI_ALL_TURNS", "1")
     assert turns.turn(3) is None
     assert all(turns.has_turn(name, None, 3) for name in NAMES)
+
+
+@pytest.mark.parametrize(("ends", "whose"), [("0", 0), ("1", 1), ("2", 2), ("3", 0), ("f", 0)])
+def test_the_commit_says_whose_turn_it_is(
+    ends: str, whose: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("BATCHUI_ALL_TURNS", raising=False)
+    said = SimpleNamespace(stdout=f"{'a' * 39}{ends}\n", returncode=0)
+    monkeypatch.setattr(turns.subprocess, "run", lambda *_, **__: said)
+    assert turns.turn(3) == whose
 
 
 def collected(whose: int | None, *named: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:

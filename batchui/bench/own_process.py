@@ -35,9 +35,10 @@ def lines_of(
 
 
 def own_environment(data: Path, database: str = "") -> Mapping[str, str]:
-    """The environment of a process with this data folder, which is made.
+    """The environment of a process with this data folder.
 
-    database: the address of an empty one; "" for one in the folder. Raises BenchFailed.
+    database: the address of an empty one; "" for one in the folder, which is made. Raises
+    BenchFailed.
     """
     settings = {"BATCHUI_DATA": str(data), "PYTHONPATH": str(ROOT)}
     if database:

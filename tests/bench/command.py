@@ -5,7 +5,7 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-# What measures the real product for half a minute, which `bench --all` does at each commit, too.
+# What measures for a quarter of a minute and more what `bench --all` measures at each commit, too.
 by_turns = pytest.mark.by_turns(3)
 
 

@@ -56,7 +56,6 @@ def test_the_product_is_measured_step_by_step_with_what_it_keeps(
     assert run.calls >= 2
 
 
-@by_turns
 def test_one_spoiled_row_and_there_is_no_figure(reviews: Path, api: Api, check: Check) -> None:
     spoiling = Side("s", "spoiling script", "tests.bench.spoiling_script", "spoils its last line")
     with pytest.raises(BenchFailed, match=r"The result of the spoiling script is wrong in row "):

@@ -7,12 +7,11 @@ from django.core.management import CommandError
 
 from batchui.bench.slow import KINDS
 from batchui.processes.web_server import PROCESSES, THREADS
-from tests.bench.command import bench, by_turns
+from tests.bench.command import bench
 
 pytestmark = pytest.mark.processes
 
 
-@by_turns
 def test_more_slow_clients_than_threads_hold_no_page_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where one could, it would as long as somebody waits for the page."""
     monkeypatch.setattr("batchui.bench.slow.SECONDS", 0.1)

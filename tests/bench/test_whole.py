@@ -10,12 +10,11 @@ from batchui.bench.check import Check
 from batchui.bench.surroundings import Api, BenchFailed
 from batchui.bench.texts import Answers
 from batchui.bench.whole import take_through
-from tests.bench.command import bench, by_turns, figures
+from tests.bench.command import bench, figures
 
 pytestmark = pytest.mark.processes
 
 
-@by_turns
 def test_the_whole_product_is_measured_leg_by_leg() -> None:
     printed = bench("--whole", "--rows", "200")
     legs = ("start of the product", "upload", "Start to first answers", "Start to finished")
@@ -35,7 +34,6 @@ def test_the_call_limit_reaches_the_product() -> None:
         bench("--whole", "--rows", "30", "--calls-per-5-minutes", "2000000")
 
 
-@by_turns
 def test_a_wrong_download_gives_no_figure(
     reviews: Path, tmp_path: Path, api: Api, answers: Answers
 ) -> None:

@@ -10,7 +10,7 @@
 mutmut changes one place of a function at a time. A mutant dies when a test fails or when mypy finds
 an error; one that survives needs a test, or a reason in `accepted.toml`. Controls, which change
 nothing, must survive: a kill would show that tests fail by themselves. A sample passes with one
-survivor in five that has neither, and tries each mutant for 20 seconds, with the tests that are
+survivor in five that has neither, and tries each mutant for 12 seconds, with the tests that are
 nearest to it; every other run passes with none, and tries all. Process code is left out (the
 watchdog, commands), since programs that tests start cannot load the mutants.
 """
